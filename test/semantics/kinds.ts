@@ -2,14 +2,24 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { Body } from './client.ts';
+import type { Answer, Body } from './client.ts';
 import { Fixture, ok, refused } from './fixture.ts';
 import type { Target } from './target.ts';
 
-/** Creations, each with the status and the message of the refusal, or with the warning of the answer. */
+/**
+ * Creations, each with the status and the message of the refusal, or with the warning of the answer. If a row has a patch, the
+ * answer is about the patch of the created object. The last member is the spec that the server stores.
+ */
 const CASES = JSON.parse(
   readFileSync(new URL('../../../test/semantics/kind-cases.json', import.meta.url), 'utf8'),
-) as (readonly [path: string, body: object, status: number, text: string])[];
+) as (readonly [
+  path: string,
+  body: { readonly metadata: { readonly name: string } },
+  status: number,
+  text: string,
+  patch?: object | null,
+  stored?: object,
+])[];
 
 function memberOf(body: Body, name: string): unknown {
   return Reflect.get(body, name);
@@ -26,20 +36,38 @@ function inOrder(message = ''): string {
         .join()}`;
 }
 
+/** Creates an object, patches the object in a dry run, and deletes it. */
+async function answerToPatch(
+  { client }: Fixture,
+  path: string,
+  body: (typeof CASES)[number][1],
+  patch: object,
+): Promise<Answer> {
+  ok(await client.post(path, body));
+  const object = `${path}/${body.metadata.name}`;
+  const answer = await client.mergePatch(`${object}?dryRun=All`, patch);
+  ok(await client.delete(object));
+  return answer;
+}
+
 export function kindSemantics(target: () => Promise<Target>): void {
   describe('an object of a built-in kind', () => {
     const fixture = Fixture.use(target);
 
-    for (const [path, body, status, text] of CASES) {
-      const verb = status === 201 ? 'accepted' : 'refused';
-      it(`is ${verb}: ${path.split('/').at(-1) ?? ''} ${JSON.stringify(body)}`, async () => {
-        const place = path.replace('/NS/', '/namespaces/default/');
-        const answer = await fixture.client.post(
-          `${place}${place.includes('?') ? '&' : '?'}dryRun=All`,
-          body,
-        );
-        const shown = status === 201 ? (answer.headers.warning ?? '') : answer.body.message;
+    for (const [path, body, status, text, patch = null, stored] of CASES) {
+      const verb = status < 300 ? 'accepted' : 'refused';
+      const change = patch === null ? '' : ` with ${JSON.stringify(patch)}`;
+      it(`is ${verb}: ${path.split('/').at(-1) ?? ''} ${JSON.stringify(body)}${change}`, async () => {
+        const isCreation = patch === null;
+        const place = path.replace('/NS/', `/namespaces/${isCreation ? 'default' : fixture.namespace}/`);
+        const answer = isCreation
+          ? await fixture.client.post(`${place}${place.includes('?') ? '&' : '?'}dryRun=All`, body)
+          : await answerToPatch(fixture, place, body, patch);
+        // The further lines of a real server show the change.
+        const [line = ''] = (answer.body.message ?? '').split('\n@@');
+        const shown = status < 300 ? (answer.headers.warning ?? '') : line;
         assert.deepEqual([answer.status, inOrder(shown)], [status, inOrder(text)]);
+        if (stored !== undefined) assert.deepEqual(memberOf(answer.body, 'spec'), stored);
       });
     }
 

@@ -25,7 +25,7 @@ export function takeOverSemantics(target: () => Promise<Target>): void {
       assert.deepEqual(ownersOf(taken)['Apply kubectl'], { 'f:data': { 'f:a': {} } });
     });
 
-    it('conflicts about a field that another manager has changed since', async () => {
+    it('conflicts about a field that another client has changed since', async () => {
       await create('changed', { a: '1', b: '1' });
       await fixture.patch(fixture.configMap('changed'), { data: { b: '2' } });
       const { body } = await applier.send('changed', 'kubectl', { data: { a: '3', b: '3' } });

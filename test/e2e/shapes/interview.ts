@@ -110,7 +110,13 @@ export async function interviewUpdates(
     othersFor(shapes, place).map((value) => ({ place, value, sent: withValue(previous, place.path, value) })),
   );
   const answers = await askAll(client, 'PUT', url, questions);
-  if (resource.verbs.includes('delete')) await client.delete(url, { gracePeriodSeconds: 0 });
+  if (resource.verbs.includes('delete')) {
+    await client.delete(url, { gracePeriodSeconds: 0 });
+    // No controller removes finalizers, which namespaces, protected objects and objects with orphans have.
+    await client.mergePatch(url, { metadata: { finalizers: null } });
+    const finalized = { apiVersion: 'v1', kind: 'Namespace', metadata, spec: { finalizers: [] } };
+    if (resource.kind === 'Namespace') await client.put(`${url}/finalize`, finalized);
+  }
   return { previous, answers };
 }
 

@@ -162,7 +162,7 @@ export function learnRules(
     for (const [shape, found] of pairs) {
       for (const [name, node] of Object.entries(shape.properties ?? {})) {
         if (COMMON.has(name) || ALLOCATED.has(name) || node.assigned !== undefined) continue;
-        const assigned = valueFor(shape, name, assignmentsOf(name, node, found));
+        const assigned = valueFor(shape, assignmentsOf(name, node, found));
         if (assigned !== undefined) node.assigned = assigned;
       }
     }
@@ -194,7 +194,7 @@ function firstValue(assignments: readonly Assignment[]): Json | undefined {
 }
 
 /** Returns the value that all structs get, or all that are in no template. */
-function constantValue(_: ShapeNode, __: string, assignments: readonly Assignment[]): Assigned | undefined {
+function constantValue(_: ShapeNode, assignments: readonly Assignment[]): Assigned | undefined {
   const first = firstValue(assignments);
   if (first === undefined) return undefined;
   if (assignments.every(({ value }) => isDeepStrictEqual(value, first))) return { value: first };
@@ -203,11 +203,7 @@ function constantValue(_: ShapeNode, __: string, assignments: readonly Assignmen
 }
 
 /** Returns the value that structs get for some texts of a sibling, and for no other. */
-function chosenValue(
-  shape: ShapeNode,
-  name: string,
-  assignments: readonly Assignment[],
-): Assigned | undefined {
+function chosenValue(shape: ShapeNode, assignments: readonly Assignment[]): Assigned | undefined {
   const first = firstValue(assignments);
   if (first === undefined) return undefined;
   for (const [sibling, node] of Object.entries(shape.properties ?? {})) {
@@ -215,7 +211,7 @@ function chosenValue(
       node.enum !== undefined || node.refused?.some((words) => words.startsWith('supported'));
     const isSent = assignments.every(({ sent, stored }) => isDeepStrictEqual(sent[sibling], stored[sibling]));
     const isConstant = node.assigned !== undefined && node.assigned.sibling === undefined;
-    if (sibling === name || isEnumeration !== true || !(isSent || isConstant)) continue;
+    if (isEnumeration !== true || !(isSent || isConstant)) continue;
     const textOf = ({ stored }: Pair): string => memberText(stored[sibling]);
     const isFirst = ({ value }: Assignment): boolean => isDeepStrictEqual(value, first);
     const texts = [...new Set(assignments.filter(isFirst).map(textOf))];

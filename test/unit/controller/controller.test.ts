@@ -90,9 +90,17 @@ describe('a controller', () => {
     const manager = new Manager({ server: `http://127.0.0.1:${port}`, token }, { cache: scene.options({}) });
     const seen: number[] = [];
     const codes: unknown[] = [];
+    const template = {
+      metadata: { labels: { a: 'b' } },
+      spec: { containers: [{ name: 'main', image: 'main:1' }] },
+    };
     const done = new Reconciliations(async (_key, { cache, client }) => {
       seen.push(cache.list(replicaSets).items.length);
-      if (seen.length === 1) await client.create(replicaSets, object('made') as never);
+      const made = {
+        metadata: { name: 'made', namespace: 'default' },
+        spec: { selector: { matchLabels: { a: 'b' } }, template },
+      };
+      if (seen.length === 1) await client.create(replicaSets, made);
     });
     manager
       .controllerFor(deployments, { onError: (error) => codes.push((error as { code?: string }).code) })

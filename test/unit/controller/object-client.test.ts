@@ -18,7 +18,10 @@ const WEB: WireOf<'apps', 'v1', 'Deployment'> = {
   spec: {
     replicas: 1,
     selector: { matchLabels: { app: 'web' } },
-    template: { metadata: { labels: { app: 'web' } } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'web', image: 'web:1' }] },
+    },
   },
 };
 

@@ -97,8 +97,7 @@ const POLICIES: Checks = {
     await server.healFaults();
   },
   'Every rule of a spec holds': async ({ create }) => {
-    const rollingUpdate = { maxSurge: 0, maxUnavailable: 0 };
-    const spec = { ...WORKLOAD, strategy: { rollingUpdate } };
+    const spec = { ...WORKLOAD, minReadySeconds: 700, progressDeadlineSeconds: 600 };
     await create(`${APPS}/deployments`, { metadata: { name: 'stuck' }, spec });
   },
   'Admission plugins complete objects': async ({ create, core }) => {

@@ -14,16 +14,14 @@ function isChosen(object: JsonObject, { sibling, texts = [] }: Assigned): boolea
 
 /** Assigns missing members. Values that siblings choose come last, because a sibling may be missing as well. */
 function assignMembers(object: JsonObject, properties: Record<string, ShapeNode>, isTop: boolean): void {
-  const members = Object.entries(properties).flatMap(([name, node]) =>
-    node.assigned === undefined ? [] : [{ name, node, assigned: node.assigned }],
-  );
-  const [constant, chosen] = [false, true].map((isBySibling) =>
-    members.filter(({ assigned }) => (assigned.sibling !== undefined) === isBySibling),
-  );
-  for (const { name, node, assigned } of [...(constant ?? []), ...(chosen ?? [])]) {
-    const isMeant = isTop || assigned.top !== true;
-    if (isMeant && isUnset(object[name], node) && isChosen(object, assigned))
-      object[name] = structuredClone(assigned.value);
+  for (const isBySibling of [false, true]) {
+    for (const [name, node] of Object.entries(properties)) {
+      const { assigned } = node;
+      if (assigned === undefined || (assigned.sibling !== undefined) !== isBySibling) continue;
+      const isMeant = isTop || assigned.top !== true;
+      if (isMeant && isUnset(object[name], node) && isChosen(object, assigned))
+        object[name] = structuredClone(assigned.value);
+    }
   }
 }
 

@@ -40,8 +40,7 @@ function isBlock(text: string): boolean {
 }
 
 /** Go writes numbers of modes in octal, with a zero before them. */
-function numberIn(digits: string | undefined): number {
-  if (digits === undefined) return Number.POSITIVE_INFINITY;
+function numberIn(digits: string = 'zero'): number {
   if (digits === 'zero') return 0;
   return Number.parseInt(digits, digits.startsWith('0') ? 8 : 10);
 }
@@ -65,20 +64,23 @@ const FORMS: readonly (readonly [RegExp, (parts: RegExpExecArray) => Test])[] = 
     ([, names = '']) => oneOf((parseJson(`[${names}]`) as string[] | undefined) ?? []),
   ],
   [/^must be (?:either )?'?[A-Z]/, ({ input }) => oneOf(input.match(/\b[A-Z]\w+/g) ?? [])],
-  [/between (\d+) and (\d+)/, ([, from, to]) => within(numberIn(from), numberIn(to))],
-  [/in the range (\d+)-(\d+)$/, ([, from, to]) => within(numberIn(from), numberIn(to))],
+  [/(?:between|range) (\d+)(?: and |-)(\d+)/, ([, from, to]) => within(numberIn(from), numberIn(to))],
   [
     /^must be (?:positive|greater than 0) and less than (\d+)$/,
     ([, to]) => within(Number.MIN_VALUE, numberIn(to)),
   ],
-  [/^must be greater than or equal to (\d+|zero)$/, ([, from]) => within(numberIn(from), Infinity)],
-  [/^must be a non-negative integer$/, () => within(0, Infinity)],
+  [
+    /^must be (?:a non-negative integer|greater than or equal to (\d+|zero))$/,
+    ([, from]) => within(numberIn(from), Infinity),
+  ],
   [
     /^must be (?:greater than (?:0|zero)|positive|a positive value)$/,
     () => within(Number.MIN_VALUE, Infinity),
   ],
-  [/^must be less than or equal to (\d+)$/, ([, to]) => within(-Infinity, numberIn(to))],
-  [/^must not be greater than (\d+)$/, ([, to]) => within(-Infinity, numberIn(to))],
+  [
+    /^must (?:be less than or equal to|not be greater than) (\d+)$/,
+    ([, to]) => within(-Infinity, numberIn(to)),
+  ],
   [/^may not specify a duration less than 10 minutes$/, () => within(600, Infinity)],
   [/^may not specify a duration less than (\d+) seconds/, ([, from]) => within(numberIn(from), Infinity)],
   [/^must be a valid IP address/, () => forText((text) => isIP(text) > 0)],
@@ -115,7 +117,6 @@ export function refusedFor(words: string, field: string, value: Json): FieldErro
 const TYPES: readonly (readonly [start: string, type: FieldError['type']])[] = [
   ['Required', 'FieldValueRequired'],
   ['Unsupported', 'FieldValueNotSupported'],
-  ['Forbidden', 'FieldValueForbidden'],
 ];
 
 function absenceError(field: string, body: string): FieldError {

@@ -127,34 +127,79 @@ function selects({ matchLabels, matchExpressions }: JsonObject, labels: JsonObje
 
 const RESTARTED = 'Always';
 
+/** Returns errors of the template of a spec that keeps pods running. @param selector a label selector, without which nothing is selected */
+function templateErrors(spec: JsonObject, field: string, selector: Json | undefined): FieldError[] {
+  const template = members(spec['template']);
+  const { labels } = members(template['metadata']);
+  const pod = members(template['spec']);
+  const { restartPolicy = RESTARTED } = pod;
+  const place = `${field}.template`;
+  const claims = objects(spec['volumeClaimTemplates']).map(({ metadata }) => text(members(metadata)['name']));
+  return [
+    ...(isJsonObject(selector) && selects(selector, members(labels))
+      ? []
+      : [invalidValue(`${place}.metadata.labels`, labels, '`selector` does not match template `labels`')]),
+    ...(restartPolicy === RESTARTED
+      ? []
+      : [unsupported(`${place}.spec.restartPolicy`, restartPolicy, [RESTARTED])]),
+    ...mountErrors(pod, `${place}.spec`, claims),
+  ];
+}
+
 /** The spec of a kind that keeps pods running. @param name name of the kind in the refusal of an empty selector */
 function keeper(name: string): StructRules {
   return {
     refuse(spec, field) {
-      const template = members(spec['template']);
-      const { labels } = members(template['metadata']);
-      const pod = members(template['spec']);
-      const { restartPolicy = RESTARTED } = pod;
-      const { selector, volumeClaimTemplates } = spec;
-      const isEmpty = selector !== undefined && Object.keys(members(selector)).length === 0;
-      const isSelected = isEmpty || (selector !== undefined && selects(members(selector), members(labels)));
-      const place = `${field}.template`;
-      const claims = objects(volumeClaimTemplates).map(({ metadata }) => text(members(metadata)['name']));
+      const isEmpty = isJsonObject(spec['selector']) && Object.keys(spec['selector']).length === 0;
       return [
         ...(isEmpty ? [invalidValue(`${field}.selector`, {}, `empty selector is invalid for ${name}`)] : []),
-        ...(isSelected
-          ? []
-          : [
-              invalidValue(`${place}.metadata.labels`, labels, '`selector` does not match template `labels`'),
-            ]),
-        ...(restartPolicy === RESTARTED
-          ? []
-          : [unsupported(`${place}.spec.restartPolicy`, restartPolicy, [RESTARTED])]),
-        ...mountErrors(pod, `${place}.spec`, claims),
+        ...templateErrors(spec, field, spec['selector']),
       ];
     },
   };
 }
+
+/** A strategy of one of two types, which a refusal shows as Go prints the struct. */
+function strategy(error: (field: string, struct: JsonObject) => FieldError, ...types: string[]): StructRules {
+  return {
+    refuse({ type, rollingUpdate = null }, field) {
+      const shown = { Type: text(type), RollingUpdate: rollingUpdate };
+      return text(type) === '' || types.includes(text(type)) ? [] : [error(field, shown)];
+    },
+  };
+}
+
+function listedStrategy(...types: string[]): StructRules {
+  return strategy((field, shown) => unsupported(field, shown, types), ...types);
+}
+
+const SET_STRATEGY = strategy(
+  (field, shown) => invalidValue(field, shown, "must be 'RollingUpdate' or 'OnDelete'"),
+  'RollingUpdate',
+  'OnDelete',
+);
+
+const isZero = (value: Json | undefined): boolean => value === 0 || value === '0%';
+
+const ROLLING_UPDATE: StructRules = {
+  refuse: ({ maxSurge, maxUnavailable }, field) =>
+    isZero(maxSurge) && isZero(maxUnavailable)
+      ? [invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0')]
+      : [],
+};
+
+const CRON_FIELDS = 5;
+
+const CRON_JOB_SPEC: StructRules = {
+  refuse({ schedule }, field) {
+    const fields = text(schedule)
+      .split(' ')
+      .filter((each) => each !== '');
+    if (fields.length === CRON_FIELDS || /^(?:@|TZ=|CRON_TZ=|$)/.test(text(schedule))) return [];
+    const why = `expected exactly ${CRON_FIELDS} fields, found ${fields.length}: [${fields.join(' ')}]`;
+    return [invalidValue(`${field}.schedule`, schedule, why)];
+  },
+};
 
 const JOB_POLICIES = ['OnFailure', 'Never'];
 const BACKOFF_LIMIT = 6;
@@ -210,10 +255,39 @@ const SERVICE_SPEC: StructRules = {
   },
 };
 
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+
+function modeErrors({ accessModes }: JsonObject, field: string): FieldError[] {
+  const unknown = texts(accessModes).filter((mode) => !ACCESS_MODES.includes(mode));
+  return unknown.map((mode) => unsupported(`${field}.accessModes`, mode, ACCESS_MODES));
+}
+
 const CLAIM_SPEC: StructRules = {
-  refuse({ resources }, field) {
-    const { storage } = members(members(resources)['requests']);
-    return storage === undefined ? [required(`${field}.resources[storage]`)] : [];
+  refuse(spec, field) {
+    const { storage } = members(members(spec['resources'])['requests']);
+    const missing = storage === undefined ? [required(`${field}.resources[storage]`)] : [];
+    return [...modeErrors(spec, field), ...missing];
+  },
+};
+
+/** Members of a volume that are no source. */
+const VOLUME_MEMBERS: ReadonlySet<string> = new Set([
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'mountOptions',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+  'volumeMode',
+]);
+
+const VOLUME_SPEC: StructRules = {
+  refuse(spec, field) {
+    const isEmpty = Object.keys(spec).every((name) => VOLUME_MEMBERS.has(name));
+    const missing = isEmpty ? [required(field, 'must specify a volume type')] : [];
+    return [...modeErrors(spec, field), ...missing];
   },
 };
 
@@ -254,20 +328,27 @@ const CONTROLLER_SPEC: StructRules = {
     const { labels } = members(members(spec['template'])['metadata']);
     if (Object.keys(members(spec['selector'])).length === 0) assignIfAbsent(spec, 'selector', labels);
   },
+  refuse: (spec, field) => templateErrors(spec, field, { matchLabels: spec['selector'] ?? null }),
 };
 
 /** Rules by the name of the struct's shape. */
 export const STRUCT_RULES: ReadonlyMap<string, StructRules> = new Map([
   ['apps.v1.DaemonSetSpec', keeper('daemonset')],
+  ['apps.v1.DaemonSetUpdateStrategy', listedStrategy('RollingUpdate', 'OnDelete')],
   ['apps.v1.DeploymentSpec', keeper('deployment')],
+  ['apps.v1.DeploymentStrategy', listedStrategy('Recreate', 'RollingUpdate')],
   ['apps.v1.ReplicaSetSpec', keeper('deployment')],
+  ['apps.v1.RollingUpdateDeployment', ROLLING_UPDATE],
   ['apps.v1.StatefulSetSpec', keeper('statefulset')],
+  ['apps.v1.StatefulSetUpdateStrategy', SET_STRATEGY],
   ['autoscaling.v2.HorizontalPodAutoscalerBehavior', SCALING],
+  ['batch.v1.CronJobSpec', CRON_JOB_SPEC],
   ['batch.v1.JobSpec', JOB_SPEC],
   ['core.v1.Container', CONTAINER],
   ['core.v1.EnvVarSource', ENV_SOURCE],
   ['core.v1.LifecycleHandler', HANDLER],
   ['core.v1.PersistentVolumeClaimSpec', CLAIM_SPEC],
+  ['core.v1.PersistentVolumeSpec', VOLUME_SPEC],
   ['core.v1.Pod', POD],
   ['core.v1.PodSpec', POD_SPEC],
   ['core.v1.PodTemplateSpec', TEMPLATE],

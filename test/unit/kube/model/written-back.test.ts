@@ -66,6 +66,43 @@ const SCHEMA = {
 
 const NAMES = { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' };
 
+/** With defaults, which a write would add. */
+const POD = {
+  containers: [
+    {
+      name: 'web',
+      image: 'web:1',
+      env: [{ name: 'FROM', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } } }],
+      envFrom: [{ configMapRef: { name: 'env' } }],
+      readinessProbe: {
+        httpGet: { port: 'http', path: '/', scheme: 'HTTP' },
+        timeoutSeconds: 1,
+        periodSeconds: 10,
+        successThreshold: 1,
+        failureThreshold: 3,
+      },
+      resources: {},
+      terminationMessagePath: '/dev/termination-log',
+      terminationMessagePolicy: 'File',
+      imagePullPolicy: 'IfNotPresent',
+    },
+  ],
+  restartPolicy: 'Always',
+  terminationGracePeriodSeconds: 30,
+  dnsPolicy: 'ClusterFirst',
+  securityContext: {},
+  schedulerName: 'default-scheduler',
+  enableServiceLinks: true,
+  preemptionPolicy: 'PreemptLowerPriority',
+  priority: 0,
+  tolerations: ['not-ready', 'unreachable'].map((condition) => ({
+    key: `node.kubernetes.io/${condition}`,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: 300,
+  })),
+};
+
 const GIVEN: readonly Given[] = [
   {
     resource: 'networking.k8s.io/v1/networkpolicies',
@@ -77,7 +114,10 @@ const GIVEN: readonly Given[] = [
         podSelector: { matchLabels: { app: 'web' } },
         policyTypes: ['Ingress', 'Egress'],
         ingress: [
-          { from: [{ ipBlock: { cidr: '10.0.0.0/8' } }, { podSelector: {} }], ports: [{ port: 'http' }] },
+          {
+            from: [{ ipBlock: { cidr: '10.0.0.0/8' } }, { podSelector: {} }],
+            ports: [{ port: 'http', protocol: 'TCP' }],
+          },
         ],
         egress: [{ to: [{ namespaceSelector: {} }], ports: [{ port: 80, endPort: 90, protocol: 'TCP' }] }],
       },
@@ -126,7 +166,13 @@ const GIVEN: readonly Given[] = [
     object: {
       metadata: metadata('web', 'default'),
       spec: { minAvailable: '50%', selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } },
-      status: { disruptedPods: { 'web-0': TIME, 'web-1': TIME }, currentHealthy: 2, desiredHealthy: 1 },
+      status: {
+        disruptedPods: { 'web-0': TIME, 'web-1': TIME },
+        currentHealthy: 2,
+        desiredHealthy: 1,
+        disruptionsAllowed: 1,
+        expectedPods: 2,
+      },
     },
   },
   {
@@ -135,16 +181,7 @@ const GIVEN: readonly Given[] = [
     replace: 'replaceNamespacedPod',
     object: {
       metadata: metadata('web-0', 'default'),
-      spec: {
-        containers: [
-          {
-            name: 'web',
-            env: [{ name: 'FROM', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
-            envFrom: [{ configMapRef: { name: 'env' } }],
-            readinessProbe: { httpGet: { port: 'http', path: '/' } },
-          },
-        ],
-      },
+      spec: POD,
       status: {
         phase: 'Running',
         startTime: TIME,
@@ -207,18 +244,25 @@ describe('an object from an informer', () => {
   }
 
   test('that a model would truncate can be written: by a JSON patch of the changes', async () => {
-    await only('/v1/pods', async (entry) => {
-      const { metadata, spec: before } = entry.object;
-      const spec = { ...before, schedulingGroup: { podGroupName: 'a' } };
-      await kubeConfig.makeApiClient(k8s.CoreV1Api).patchNamespacedPod({
+    const template = {
+      metadata: { labels: { app: 'web' } },
+      spec: { ...POD, schedulingGroup: { podGroupName: 'a' } },
+    };
+    const selector = { matchLabels: { app: 'web' } };
+    const object = { metadata: metadata('web', 'default'), spec: { selector, template } };
+    await server.apply([{ type: 'create', resource: 'deployments.apps', object }]);
+    await only('apps/v1/deployments', async (entry) => {
+      await kubeConfig.makeApiClient(k8s.AppsV1Api).patchNamespacedDeployment({
         name: entry.name,
         namespace: entry.namespace,
         body: [
-          { op: 'test', path: '/metadata/resourceVersion', value: metadata['resourceVersion'] },
-          { op: 'replace', path: '/spec', value: spec },
+          { op: 'test', path: '/metadata/resourceVersion', value: entry.object.metadata['resourceVersion'] },
+          { op: 'replace', path: '/spec', value: { ...entry.object.spec, replicas: 2 } },
         ],
       });
-      assert.deepEqual((await stored('/v1/pods', entry))['spec'], spec);
+      const { spec } = await stored('apps/v1/deployments', entry);
+      assert.deepEqual({ ...spec, template }, { ...spec, replicas: 2, selector, template });
+      assert.deepEqual(Object(spec).template.spec.schedulingGroup, { podGroupName: 'a' });
     });
   });
 
