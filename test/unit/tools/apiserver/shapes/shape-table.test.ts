@@ -41,7 +41,6 @@ describe('the generator of shapes', () => {
     const table = shapeTable('v1', [{ components: { schemas: SCHEMAS } }], [], structs());
     assert.deepEqual(JSON.parse(textOfTable(table)), {
       version: 'v1',
-      descriptions: {},
       resources: [],
       shapes: {
         'apps.v1.ThingSpec': {
